@@ -50,7 +50,7 @@
 #'
 #' The slopes are from the held-out scores of the chosen size or lambda. They also give the classes
 #' of other sizes and lambdas. In the errors of a fit by folds (`cv_error`, `estimate_error`), in
-#' the table of `print()` and in `augment()` the class of a row is from slopes that were estimated
+#' the table of `summary()` and in `augment()` the class of a row is from slopes that were estimated
 #' without the fold of the row. The largest score is the class where nothing was held out, of models
 #' without columns, and for `loss = "logistic"` without class weights, whose largest score has the
 #' largest probability. Searches count errors by the largest score, too: `criterion = "error"` or

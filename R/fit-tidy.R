@@ -123,14 +123,16 @@ NULL
 #' Print and summarise results
 #'
 #' `print()` shows what a fit or another result of the package found, of a fit in at most twelve
-#' lines of the usual width. `summary()` also shows its whole tables, what their columns mean, and
-#' of a fit how it was made.
+#' lines of the usual width, unless the properties of its data take more. `summary()` also shows its
+#' whole tables, what their columns mean, and of a fit the sentences that `print()` has no lines
+#' for, such as how it was made, its error by class and the spread of its predictions.
 #'
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
-#' @param n The number of rows to print of a table that may be long. By default 20 features are
-#'   printed, and of a path as many rows about the chosen model as fit the twelve lines. The row of
-#'   the chosen model is among the rows that are printed.
+#' @param n The number of rows to print of a table that may be long. By default these are the first
+#'   8 to 20 rows, and of the path of a fit as many rows about the chosen model as fit the twelve
+#'   lines. The row of the chosen model is among the rows that are printed. With more rows a fit has
+#'   more than twelve lines.
 #' @param ... Not used.
 #' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
 #'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it
