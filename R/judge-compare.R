@@ -703,7 +703,8 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
   measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
   call <- short_call(match.call())
   done <- repeat_tasks(length(rows), "group", function(i) transfer_from(run, rows, i, measure),
-                       progress, BPPARAM, sprintf("'%s'", names(rows)))
+                       progress, BPPARAM, sprintf("'%s', to train on alone (%s)", names(rows),
+                                                  vapply(lengths(rows), counted, "", "row")))
   names <- names(rows)
   trained <- names[seq_along(done)]
   of_row <- function(k) {

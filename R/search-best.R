@@ -377,7 +377,9 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
 subset_bound <- function(problem, rows = trained_rows(problem)) {
   max_rows <- rows - ncol(problem$z) - 1L
   usable <- count_units(problem)
-  stop_input_if(max_rows < 1L, "there are too few rows for a subset and the covariates")
+  stop_input_if(max_rows < 1L, "%s, but the model of one column%s needs %d: give more rows%s",
+                counted(rows, "training row"), beside_covariates(problem), ncol(problem$z) + 2L,
+                if (has_intercept_only(problem)) "" else " or fewer covariates")
   what <- if (max_rows < usable) "rows less covariates and one" else
     sprintf("usable %ss", counted_word(problem))
   list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))

@@ -267,6 +267,15 @@ test_that("bad input", {
   expect_identical(best_subset(x, y, k = 1)$proof$size, 1L)
 })
 
+test_that("too few training rows are counted beside the rows that a column needs", {
+  x <- matrix(c(2, 1, 4, 3, 1, 5), 3, dimnames = list(NULL, c("a", "b")))
+  y <- c(1, 3, 2)
+  expect_error(best_subset(x, y, weights = c(0, 1, 1)), class = "sparsels_error_input",
+               "^2 training rows, but the model of one column needs 3: give more rows$")
+  expect_error(forward_regression(x, y, adjust = c(1, 5, 2)), class = "sparsels_error_input",
+               "^3 training rows, but .* with the covariates needs 4: .* or fewer covariates$")
+})
+
 test_that("thousands of columns are proved with a penalty, and hundreds without", {
   set.seed(410)
   x <- matrix(rnorm(50 * 1200), 50)

@@ -183,3 +183,13 @@ test_that("l1_path() has fewer folds by default in a group of few rows", {
   expect_length(moved$chosen$w, 0)
   expect_equal(moved$error[["w", "u"]], mean((y[study == "u"] - mean(y[study == "w"]))^2))
 })
+
+test_that("a group too small to train on is named with its rows", {
+  set.seed(4)
+  x <- matrix(rnorm(40), 20, dimnames = list(NULL, c("a", "b")))
+  group <- c("only", rep(c("s", "t"), length.out = 19))
+  expect_error(transfer(x, x[, 1] + rnorm(20), forward_regression, groups = group,
+                        progress = FALSE),
+               "^group 'only', to train on alone \\(1 row\\): 1 training row, but",
+               class = "sparsels_error_input")
+})
