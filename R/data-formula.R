@@ -242,9 +242,11 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
   if (is.null(data)) data <- list2DF(list(), count)
+  frames <- character()
   for (name in setdiff(setdiff(variables, "."), names(data))) {
     value <- get0(name, environment(formula))
     if (NROW(value) == count && !is.function(value)) data[[name]] <- value
+    if (is.data.frame(value)) frames <- c(frames, name)
   }
   by_row <- given_by_row(of_rows, count)
   subset <- if (is.null(subset)) seq_len(count) else plain_variable(subset)
@@ -252,8 +254,10 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (!is.null(omit)) {
-    needed <- if (gaps) apart else variables
+    # in d$y ~ a other variables of the data frame d do not count
+    needed <- setdiff(if (gaps) apart else variables, frames)
     values <- c(unclass(data)[intersect(needed, names(data))], by_row)
+    if (length(frames)) values$response <- formula_response(formula, data)
     complete <- complete_values(values, count)[rows]
     omitted <- omitted_rows(complete, row.names(data)[rows], omit)
     rows <- rows[complete]

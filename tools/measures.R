@@ -7,13 +7,13 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 29009, "files" = 76,
+  "lines of code" = 29015, "files" = 76,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 68,
   "definitions reached by greedy_rls" = 939,
   "definitions reached by l1_path" = 816,
   "definitions reached by cross_validate" = 1016,
-  "definitions reached by judge.default" = 1334,
+  "definitions reached by judge.default" = 1335,
   "inner functions with one user" = 790,
   "files that ask for ranking" = 4,
   "files that ask for groups of columns" = 4,

@@ -492,3 +492,22 @@ test_that("new rows whose infinite values have no prediction are NA, by columns 
     expect_equal(found[c(1, 4), ], as.matrix(predict(fit, x))[c(1, 4), ])
   }
 })
+
+test_that("variables that a formula does not have count for nothing, whatever names the data", {
+  set.seed(5)
+  d <- data.frame(matrix(rnorm(120), 30, dimnames = list(NULL, c("y", "a", "b", "idle"))))
+  d$w <- runif(30)
+  d$patient <- rep(1:10, 3)
+  d$idle[1:4] <- NA
+  d$b[5] <- NA
+  d$y[6] <- NA
+  dimension <- function(...) dim(as_problem(..., na.action = na.omit))
+  for (weights in list(quote(d$w), quote(w))) {
+    expect_identical(eval(call("dimension", y ~ a + b, d, weights = weights)), c(28L, 2L))
+  }
+  expect_identical(dimension(d$y ~ a + b, d), c(28L, 2L))
+  expect_identical(nrow(model.frame(lm(d$y ~ a + b, d, weights = d$w))), 28L)
+  expect_identical(dimension(y ~ a + b, d, groups = d$patient, missing = "mean"), c(29L, 2L))
+  fit <- forward_regression(d$y ~ a, d, k = 1, weights = d$w, na.action = na.omit)
+  expect_equal(unname(coef(fit)), unname(coef(lm(y ~ a, d, weights = w))))
+})
