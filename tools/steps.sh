@@ -40,10 +40,9 @@ copy() { # the checkout without what was made in it
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wvla -Werror"
 echo "CFLAGS += $warnings -isystem \$(R_INCLUDE_DIR)" > "$logs/Makevars"
 
-build() { # the vignettes need neither the help nor byte code
+build() {
   rm -f "$logs"/sparsels_*.tar.gz
-  copy "$logs/source/sparsels" && (cd "$logs" && R_MAKEVARS_USER=$logs/Makevars R CMD build \
-    --install-args="--no-docs --no-test-load --no-byte-compile" source/sparsels)
+  copy "$logs/source/sparsels" && (cd "$logs" && R_MAKEVARS_USER=$logs/Makevars R CMD build source/sparsels)
 }
 
 # R CMD check as CRAN runs it, with these differences, of the tarball of the step build.
