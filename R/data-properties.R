@@ -211,8 +211,8 @@ given_properties <- function(problem) {
 # When print() of a fit prints a property: see print_page().
 property_kinds <- c("always", "needed", "wanted")
 
-# Prints the units of the response and the other properties of a problem that define its models,
-# those of some kinds.
+# Prints the properties of a problem that define its models, of the given kinds, the units of the
+# response among them.
 print_properties <- function(problem, kinds = property_kinds) {
   for (record in properties_of(problem, "print")) {
     if ((if (is.null(record$kind)) "needed" else record$kind) %in% kinds) record$print(problem)

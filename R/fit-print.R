@@ -28,10 +28,9 @@ print_page <- function(whole, n, table, ...) {
     }
   }
   keep("needed")
-  # a table has the names of its columns and at least two rows, if the path has them
   if (isTRUE(n == 0L)) table <- NULL
-  reserved <- if (is.null(table) || space < 3L) 0L else
-    min(space, 4L, 1L + table(1L)$total)
+  # a table has the names of its columns and at least two rows, if the path has them
+  reserved <- if (is.null(table) || space < 3L) 0L else min(space, 4L, 1L + table(1L)$total)
   space <- space - reserved
   keep("wanted")
   cat(paste0(unlist(sentences[kept]), "\n"), sep = "")

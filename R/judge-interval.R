@@ -449,7 +449,7 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
   mean <- raw + if (measure$name == "error") no_column * optimism else 0
   with_null <- !is.null(held$each[[1L]]$sums[[name]]$majority)
   test <- of("test")
-  # without a column in any fold all fits are null models, those of the inner folds, too
+  # without a column in any fold all fits are null models, also in the inner folds
   if (no_column == 1 && with_null) test$inner <- of("majority")$inner
   found <- se_of(test)
   ends <- interval_of(measure, mean, found, level)

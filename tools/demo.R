@@ -11,7 +11,7 @@ fit <- greedy_rls(problem, threads = 2)
 print(fit, n = 0)
 cat("chosen:", paste(selected(fit), collapse = ", "), "\n")
 
-cat("\nThe genes in the order chosen: the error that chose them, and that of searches without\n")
+cat("\nThe genes in the order chosen: the error that chose them, and the error of searches without\n")
 cat("the tissues that are scored\n\n")
 path <- fit$path
 print(data.frame(

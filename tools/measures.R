@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 29015, "files" = 76,
+  "lines of code" = 29014, "files" = 76,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 68,
   "definitions reached by greedy_rls" = 939,
