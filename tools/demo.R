@@ -11,8 +11,8 @@ fit <- greedy_rls(problem, threads = 2)
 print(fit, n = 0)
 cat("chosen:", paste(selected(fit), collapse = ", "), "\n")
 
-cat("\nThe genes in the order chosen: the error that chose them, and the error of searches without\n")
-cat("the tissues that are scored\n\n")
+cat("\nThe genes in the order chosen: the error that chose them, and the error of searches\n")
+cat("without the tissues that are scored\n\n")
 path <- fit$path
 print(data.frame(
   size = path$size,
